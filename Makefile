@@ -60,7 +60,9 @@ $(VENV)/.search: $(VENV)/.made $(SOURCES)
 demo: $(VENV)/.demo
 	$(BIN)/amble demo
 
-test: check pure
+# one after the other, also below make -j: each pass takes all cores
+test: check
+	$(MAKE) --no-print-directory pure
 
 check: $(VENV)/.test
 	$(MAKE) --no-print-directory --output-sync=target -j2 lint types pages

@@ -32,15 +32,14 @@ Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 def pytest_configure() -> None:
     """Nothing that is imported and collected is ever thrown away: not to be gone through again and again.
 
-    And signals that are ignored, as in the background or below nohup, are heard by the processes that tests start.
+    And signals that are ignored, as in the background, are heard by the processes that tests start; but for a hangup:
+    who takes nohup wants the tests to go on.
     """
+    if quick.SINCE:
+        quick.changed(quick.SINCE)  # which says what is wrong here once, not in every worker
     gc.disable()
-    for name, usual in (
-        ("SIGINT", signal.default_int_handler),
-        ("SIGTERM", signal.SIG_DFL),
-        ("SIGHUP", signal.SIG_DFL),
-    ):
-        if signal.getsignal(number := getattr(signal, name, signal.SIGINT)) is signal.SIG_IGN:
+    for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, usual)
 
 
@@ -118,7 +117,7 @@ def data() -> Path:
         pytest.skip("real data: AMBLE_DATA names no folder")
     if not Path(folder).is_dir():
         pytest.skip(f"real data: AMBLE_DATA names {folder}, which is not there")
-    return Path(folder)
+    return Path(folder).absolute()
 
 
 @pytest.fixture(scope="session")
@@ -150,7 +149,7 @@ def demo_folder(once: Callable[[str, Callable[[Path], object]], Path]) -> Path:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """Chromium, started once for all modules of a worker."""
-    if os.environ.get("AMBLE_PURE"):
+    if twins.PURE:
         pytest.skip("browser: the page is the same with the C part hidden; it was looked at with it")
     api = pytest.importorskip("playwright.sync_api", reason="browser: playwright is not installed")
     path = os.environ.get("AMBLE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")

@@ -2,8 +2,10 @@
 
 Fast are those that slow.txt does not name, together less than a minute; ``AMBLE_SLOW=write`` with a run of all tests
 writes it anew. Changed is what git says differs from a commit (``AMBLE_QUICK=COMMIT``): a file of tests; a module of
-amble, which brings its own examples and the files of tests that import it by name; a file in C or of a page, which
-brings those of its package, or all in a browser; any other file, which brings those that name its folder.
+amble, which brings its own examples and the files of tests that import it by name (where there is none, those that use
+what it defines, or run it as a command; where there is none of these, those of the modules that import it); a file in C
+or of a page, which brings those of its package, or all in a browser; any other file, which brings those that name its
+folder.
 """
 
 from __future__ import annotations
@@ -39,17 +41,28 @@ def name_of(node: str) -> str:
 def changed(since: str) -> set[Path]:
     """The files that are not as they were at a commit, new ones included."""
     found = set()
-    for command in (["diff", "--name-only", since, "--"], ["ls-files", "--others", "--exclude-standard"]):
-        told = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        found |= {ROOT / line for line in told.splitlines()}
+    for command in (
+        ["diff", "--name-only", "--no-renames", "--relative", "-z", since, "--"],
+        ["ls-files", "--others", "--exclude-standard", "-z"],
+    ):
+        done = subprocess.run(["git", *command], cwd=ROOT, capture_output=True)
+        if done.returncode:
+            raise pytest.UsageError(f"make quick asks git what was changed: {os.fsdecode(done.stderr).strip()}")
+        found |= {ROOT / name for name in os.fsdecode(done.stdout).split("\0") if name}
     return found
+
+
+@functools.cache
+def tree(path: Path) -> list[ast.AST]:
+    """All nodes of a file's syntax."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 @functools.cache
 def said(path: Path) -> tuple[set[str], set[str]]:
     """The modules that a file names in its imports, and the parts of the paths that it quotes."""
     modules, quoted = set(), set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in tree(path):
         if isinstance(node, ast.Import):
             modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -57,6 +70,32 @@ def said(path: Path) -> tuple[set[str], set[str]]:
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and " " not in node.value:
             quoted |= set(node.value.split("/"))
     return modules, quoted
+
+
+@functools.cache
+def offered(package: str) -> dict[str, str]:
+    """The names that a package offers of its modules, and the module of each: of Forward, amble.users.forward."""
+    folder = ROOT.joinpath("src", *package.split("."))
+    stub = folder / "__init__.pyi"
+    path = stub if stub.exists() else folder / "__init__.py"
+    nodes = [node for node in tree(path) if isinstance(node, ast.ImportFrom)] if path.exists() else []
+    return {alias.name: node.module for node in nodes if node.module for alias in node.names}
+
+
+@functools.cache
+def used(path: Path) -> set[str]:
+    """The modules of amble of which a file uses what a package offers, such as `amble.evaluate`, or runs a command."""
+    found = set()
+    for node in tree(path):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            homes = offered(node.module)
+            found |= {homes[alias.name] for alias in node.names if alias.name in homes}
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "amble":
+            found |= {offered("amble").get(node.attr, "")}
+        elif isinstance(node, ast.Call | ast.List | ast.Tuple):
+            first = (node.args if isinstance(node, ast.Call) else node.elts)[:1]
+            found |= {f"amble.cli.commands.{word.value!s}" for word in first if isinstance(word, ast.Constant)}
+    return found
 
 
 def module_of(path: Path) -> str:
@@ -85,12 +124,28 @@ def names_of(path: Path) -> set[str]:
     return {rest[-1] if first == "tests" else first}
 
 
+def nearest(tests: set[Path], module: str) -> set[Path]:
+    """The tests that import a module by name; else those that use what it defines; else those of its importers.
+
+    Nothing imports a command or a family of measures by name: they have the tests of their package instead.
+    """
+    files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "tests").glob("*.py")]
+    found, left = set[Path](), [module]
+    for name in left:  # which grows
+        here = {path for path in tests if name in said(path)[0]} or {path for path in tests if name in used(path)}
+        found |= here
+        if not here:
+            importers = {module_of(path) for path in files if name in said(path)[0]}
+            left += sorted((importers or {name.rpartition(".")[0]}) - {"amble", *left})
+    return found
+
+
 def touched(paths: set[Path], new: set[Path]) -> set[Path]:
     """Those of some files, tests or modules with examples, that what was changed may change."""
     modules, names = (set[str]().union(*map(part, new)) for part in (modules_of, names_of))
     tests = {path for path in paths if path.is_relative_to(ROOT / "tests")}
-    importing = {path for path in paths if said(path)[0] & modules}
-    return (paths & new) | importing | {path for path in tests if said(path)[1] & names}
+    near = {path for path in paths if said(path)[0] & modules}.union(*(nearest(tests, module) for module in modules))
+    return (paths & new) | near | {path for path in tests if said(path)[1] & names}
 
 
 def in_browser(item: pytest.Item) -> bool:
@@ -116,8 +171,10 @@ def note(report: Any) -> None:
 
 
 def write(session: pytest.Session) -> None:
-    """Write down which tests were slow."""
-    if not hasattr(session.config, "workerinput"):
+    """Write down which tests were slow, after a run of all of them."""
+    config = session.config
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.option.keyword and not SINCE
+    if whole and not hasattr(config, "workerinput"):
         together: dict[str, float] = defaultdict(float)  # with all its parameters
         for node, seconds in _took.items():
             together[name_of(node)] += seconds + EACH

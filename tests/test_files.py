@@ -483,6 +483,7 @@ def test_a_polite_kill_leaves_nothing(tmp_path: Path, how: signal.Signals, old: 
     process = subprocess.Popen(
         [sys.executable, "-c", code, str(path)],
         stdout=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(how, signal.SIG_DFL),  # nohup has a hangup ignored
     )
     assert process.stdout is not None
     with process.stdout:

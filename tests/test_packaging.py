@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
 import tomllib
@@ -50,7 +51,7 @@ def test_bash(amble_cli: Cli, tmp_path: Path) -> None:
 
     def completed(*words: str) -> list[str]:
         asked = f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}"
-        code = f"source {path}; {asked}; _amble; echo ${{COMPREPLY[@]}}"
+        code = f"source {shlex.quote(path)}; {asked}; _amble; echo ${{COMPREPLY[@]}}"
         done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
         return done.stdout.split()
 
@@ -78,7 +79,7 @@ def test_what_a_shell_reads(amble_cli: Cli, tmp_path: Path, shell: str) -> None:
 def test_fish(amble_cli: Cli, tmp_path: Path) -> None:
     path = script(amble_cli, "fish", tmp_path)
     asked = ("amble eval --form", "amble-ir gate --fail", "amble eval -m nDCGr")
-    code = "; ".join([f"source {path}", *(f"complete -C '{words}'" for words in asked)])
+    code = "; ".join([f"source {shlex.quote(path)}", *(f"complete -C '{words}'" for words in asked)])
     done = subprocess.run(
         ["fish", "-c", code],
         capture_output=True,
