@@ -459,6 +459,20 @@ def test_what_is_written_is_read(topic: str, doc: str) -> None:
         assert amble.read_qrels(path).to_dict() == {topic: {doc: 2.0}}
 
 
+@pytest.mark.parametrize(
+    ("topic", "refused"),
+    [("PAR1", False), ("PAR10", False), ("BZ1", False), ("(1", False)]
+    + [(topic, True) for topic in ("{}", "[]", '{"', "[[", "BZh", "BZh9")],
+)
+def test_topics_that_look_like_another_format(topic: str, refused: bool, write: Write) -> None:
+    if refused:
+        with pytest.raises(amble.AmbleError, match="begins as a file of another format does"):
+            qrels_text([topic], ["a"], [2.0])
+    else:
+        assert amble.read_qrels(write("q", qrels_text([topic], ["a"], [2.0]))).to_dict() == {topic: {"a": 2.0}}
+    assert qrels_text(["1"], [topic], [2.0]) == f"1 0 {topic} 2"  # a document may have any of these names
+
+
 def test_a_number_that_is_too_long(write: Write) -> None:
     with pytest.raises(amble.ReadError, match=r":1: .*a number too long"):
         list(read_documents(write("d", '{"id": ' + "1" * 5000 + "}\n")))

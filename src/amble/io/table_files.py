@@ -63,9 +63,9 @@ def _cells(line: str, sign: str) -> list[str]:
 def layout_of(head: bytes, path: str, columns: Names | None = None) -> str:
     """The layout of a file by its first bytes, in a word; empty for a TREC file."""
     given, text = columns or {}, head.removeprefix(_BOM).lstrip()
-    if head.startswith(b"PAR1"):
-        return "Parquet"
     lower = path.lower()
+    if head.startswith(b"PAR1") and (b"\0" in head or lower.endswith(".parquet")):  # or a topic, such as PAR1
+        return "Parquet"
     named = ".csv" in lower or ".jsonl" in lower or ".ndjson" in lower
     ending = named and re.search(r"\.(csv|jsonl|ndjson)(\.\w+)?$", lower) is not None
     if text[:1] in (b"{", b"[") and re.match(_JSON, text):
