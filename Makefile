@@ -10,6 +10,8 @@ PIP := $(BIN)/python -m pip install -q --disable-pip-version-check --no-compile
 # uv installs in a fifth of pip's time; where it cannot be had, or fails, pip installs (and says what is wrong)
 INSTALL := install() { $(BIN)/python -m uv pip install -q --python $(BIN)/python "$$@" 2>/dev/null || $(PIP) "$$@"; }; install
 EXTRAS ?= test,docs
+# what is said at the same time is told apart, where make can do that (macOS has 3.81, which cannot)
+SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 SOURCES := pyproject.toml setup.py $(wildcard src/amble/native/*.c src/amble/native/*.h)
 
 .PHONY: demo test check help quick fast lint types pages pure orders mutants docs bench reproduce cranfield cisi vaswani fuzz attack wheels clean
@@ -65,7 +67,7 @@ test: check
 	$(MAKE) --no-print-directory pure
 
 check: $(VENV)/.test
-	$(MAKE) --no-print-directory --output-sync=target -j2 lint types pages
+	$(MAKE) --no-print-directory $(SYNC) -j2 lint types pages
 	$(PYTEST)
 
 lint: $(VENV)/.test
@@ -87,7 +89,7 @@ pure: $(VENV)/.test
 # while working: SINCE names the commit whose difference to the files as they are is "what was changed"
 SINCE ?= HEAD
 quick: $(VENV)/.test
-	$(MAKE) --no-print-directory --output-sync=target -j3 lint types fast
+	$(MAKE) --no-print-directory $(SYNC) -j3 lint types fast
 
 fast: $(VENV)/.test
 	AMBLE_QUICK=$(SINCE) $(PYTEST)
