@@ -91,7 +91,7 @@ def used(path: Path) -> set[str]:
             homes = offered(node.module)
             found |= {homes[alias.name] for alias in node.names if alias.name in homes}
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "amble":
-            found |= {offered("amble").get(node.attr, "")}
+            found |= {home} if (home := offered("amble").get(node.attr)) else set()
         elif isinstance(node, ast.Call | ast.List | ast.Tuple):
             first = (node.args if isinstance(node, ast.Call) else node.elts)[:1]
             found |= {f"amble.cli.commands.{word.value!s}" for word in first if isinstance(word, ast.Constant)}
@@ -136,7 +136,7 @@ def nearest(tests: set[Path], module: str) -> set[Path]:
         found |= here
         if not here:
             importers = {module_of(path) for path in files if name in said(path)[0]}
-            left += sorted((importers or {name.rpartition(".")[0]}) - {"amble", *left})
+            left += sorted((importers or {name.rpartition(".")[0]}) - {"", "amble", *left})
     return found
 
 

@@ -75,6 +75,8 @@ def test_published_tests_of_dependent_correlations() -> None:
         with pytest.raises(AmbleError, match="r12=1.5"):
             test(1.5, 0.4, 0.5, 30)
     assert steiger(1.0, 0.4, 0.4, 30) == (np.inf, 0.0)
+    for r in (0.1, 0.2, 0.3, 0.5):  # one measure with both signs: the t of r itself, with n - 3 degrees of freedom
+        assert williams(r, -r, -1.0, 100)[0] == pytest.approx(r * (97 / (1 - r * r)) ** 0.5)
 
 
 def test_a_measure_and_a_multiple_of_it_correlate_alike() -> None:

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
+from amble.io.table_files import layout_of
 from amble.io.trec import qrels_text, run_text
 from amble.retrieval.documents import Document, read_documents
 from amble.retrieval.markup import parts, plain
@@ -462,7 +463,7 @@ def test_what_is_written_is_read(topic: str, doc: str) -> None:
 @pytest.mark.parametrize(
     ("topic", "refused"),
     [("PAR1", False), ("PAR10", False), ("BZ1", False), ("(1", False)]
-    + [(topic, True) for topic in ("{}", "[]", '{"', "[[", "BZh", "BZh9")],
+    + [(topic, True) for topic in ("{}", "[]", '{"', "[[", "BZh", "BZh9", "(\udcb5/\udcfd")],
 )
 def test_topics_that_look_like_another_format(topic: str, refused: bool, write: Write) -> None:
     if refused:
@@ -471,6 +472,13 @@ def test_topics_that_look_like_another_format(topic: str, refused: bool, write: 
     else:
         assert amble.read_qrels(write("q", qrels_text([topic], ["a"], [2.0]))).to_dict() == {topic: {"a": 2.0}}
     assert qrels_text(["1"], [topic], [2.0]) == f"1 0 {topic} 2"  # a document may have any of these names
+
+
+@pytest.mark.parametrize("length", [4, 5, 12])
+def test_parquet_is_known_by_what_a_pipe_brings_first(length: int) -> None:
+    begins = b"PAR1\x15\x04\x15\x18\x15\x1c\x4c\x15"  # a header of pages; the first byte of 0 may come much later
+    assert layout_of(begins[:length], "-") == "Parquet"
+    assert layout_of(b"PAR1\t0\td\t1\r\n", "-") == ""
 
 
 def test_a_number_that_is_too_long(write: Write) -> None:

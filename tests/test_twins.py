@@ -141,6 +141,13 @@ def test_what_is_changed_brings_its_tests(new: str, tests: set[str]) -> None:
     assert quick.touched(paths, set()) == set()
 
 
+def test_a_file_that_nothing_imports_brings_only_itself() -> None:
+    paths = set((quick.ROOT / "tests").glob("test_*.py"))
+    assert quick.touched(paths, {quick.ROOT / "tests" / "conftest.py"}) == set()
+    alone = quick.ROOT / "tests" / "test_twins.py"
+    assert quick.touched(paths, {alone}) == {alone}
+
+
 def test_every_module_brings_a_test() -> None:
     paths = set((quick.ROOT / "tests").glob("test_*.py"))
     modules = [path for path in (quick.ROOT / "src").rglob("*.py") if path.name not in ("__init__.py", "__main__.py")]
@@ -153,6 +160,8 @@ def test_changed_files_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     for name in [name for name in os.environ if name.startswith("GIT_")]:  # as in a hook of git
         monkeypatch.delenv(name)
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):  # signatures, hooks and ignored files are a person's own
+        monkeypatch.setenv(name, os.devnull)
     root = tmp_path / "in a larger one"
     root.mkdir()
     monkeypatch.setattr(quick, "ROOT", root)

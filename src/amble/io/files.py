@@ -18,9 +18,9 @@ from amble import checks
 from amble.errors import AmbleError, ReadError
 
 __all__ = [
-    "LONGEST_DOCUMENT", "LONGEST_LINE", "byte_limit", "check_outputs", "files_below", "limited_lines", "numbered_lines",
-    "open_bytes", "open_source", "path_name", "plain_size", "read_bytes", "read_lines", "stem", "topic_changes",
-    "whole_file", "write_whole",
+    "LONGEST_DOCUMENT", "LONGEST_LINE", "byte_limit", "check_outputs", "compression_of", "files_below", "limited_lines",
+    "numbered_lines", "open_bytes", "open_source", "path_name", "plain_size", "read_bytes", "read_lines", "stem",
+    "topic_changes", "whole_file", "write_whole",
 ]  # fmt: skip
 
 _MAGIC = {
@@ -68,7 +68,8 @@ def stem(path: str) -> str:
     return root if ending[1:] in _ENDINGS.split() and root else name
 
 
-def _format_of(head: bytes, path: str) -> str:
+def compression_of(head: bytes, path: str = "") -> str:
+    """How a file is compressed, by its first bytes; empty if it is not."""
     for magic, (name, _) in _MAGIC.items():
         if head.startswith(magic):
             return name
@@ -183,7 +184,7 @@ def _lines_before(path: str) -> int:
     lines = 0
     with contextlib.suppress(Exception), _open(path) as file:
         head, buffered = _peek(file)
-        data = _decompressor(_format_of(head, path), buffered, path)
+        data = _decompressor(compression_of(head, path), buffered, path)
         while chunk := data.read1(1 << 16):
             lines += chunk.count(b"\n")
     return lines
@@ -200,7 +201,7 @@ def open_source(path: str) -> Iterator[tuple[Any, bool]]:
     with _open(path) as file:
         try:
             head, buffered = _peek(file)
-            kind = _format_of(head, path)
+            kind = compression_of(head, path)
             again = path != "-" and _is_regular(file)
             if again and not kind:
                 yield file.fileno(), True
@@ -323,7 +324,7 @@ def plain_size(path: str) -> int:
     if path == "-":
         return 0
     with _open(path) as file:
-        if not _is_regular(file) or _format_of(file.read(8) or b"", path):
+        if not _is_regular(file) or compression_of(file.read(8) or b"", path):
             return 0
         return os.fstat(file.fileno()).st_size
 

@@ -23,6 +23,7 @@ _BLANKS = "a table with blanks between columns"
 _SIGNS = {"TSV": "\t", "CSV": ",", "CSV with semicolons": ";", _BLANKS: " "}
 _NUMBER = r"(?i)[-+]?[\d.]+(e[-+]?\d+)?"
 _JSON = rb'\{\s*["}]|\[\s*[\[{"\]]'
+_PARQUET_HEAD = re.compile(rb"PAR1(\Z|.*[\0-\x08\x0e-\x1f])", re.DOTALL)  # a pipe may bring the first four bytes alone
 _PARQUET = "pyarrow.parquet:read_table", "polars:read_parquet"
 # how a file begins, and what it is then
 _FOREIGN = {
@@ -64,7 +65,7 @@ def layout_of(head: bytes, path: str, columns: Names | None = None) -> str:
     """The layout of a file by its first bytes, in a word; empty for a TREC file."""
     given, text = columns or {}, head.removeprefix(_BOM).lstrip()
     lower = path.lower()
-    if head.startswith(b"PAR1") and (b"\0" in head or lower.endswith(".parquet")):  # or a topic, such as PAR1
+    if head.startswith(b"PAR1") and (_PARQUET_HEAD.match(head) or lower.endswith(".parquet")):  # or a topic, PAR10
         return "Parquet"
     named = ".csv" in lower or ".jsonl" in lower or ".ndjson" in lower
     ending = named and re.search(r"\.(csv|jsonl|ndjson)(\.\w+)?$", lower) is not None

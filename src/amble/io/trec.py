@@ -23,7 +23,7 @@ import numpy as np
 from amble.arrays import NDArray
 from amble.errors import AmbleError, ReadError
 from amble.io.columns import NamedColumns, as_table, check_columns, columns_for, is_one_run
-from amble.io.files import byte_limit, plain_size, stem, topic_changes
+from amble.io.files import byte_limit, compression_of, plain_size, stem, topic_changes
 from amble.io.subtopics import Probabilities, Subtopics, no_subtopics
 from amble.io.table_files import is_table_file, layout_of, open_input
 from amble.native import is_compiled, load
@@ -594,7 +594,7 @@ def column_fault(name: str, *, first: bool = False) -> str:
         data = name.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         return "holds half a surrogate pair"
-    if first and (data.startswith(b"BZh") or layout_of(data + b" 0 d 0", "")):
+    if first and (compression_of(data) or layout_of(data + b" 0 d 0", "")):
         return "begins as a file of another format does"
     return ""
 

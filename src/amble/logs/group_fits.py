@@ -142,7 +142,8 @@ def _numbers(models: Sequence[FittedModel]) -> tuple[Array, Array]:
         good = (~np.isnan(value) & (seen >= _LEAST) & varies).all(axis=0)
         places = np.arange(1, good.size + 1)
         pools = [places if e.pooled is None else e.pooled.reshape(-1) for e in parts]
-        for place in np.flatnonzero(good).tolist():  # numbers that were estimated together are one, if in every group
+        # of numbers that are estimated together in every group, the first counts; those together in some only do not
+        for place in np.flatnonzero(good).tolist():
             together = [pool == place + 1 for pool in pools]
             good[place] = together[0][place] and all(np.array_equal(x, together[0]) for x in together[1:])
         values.append(value[:, good])

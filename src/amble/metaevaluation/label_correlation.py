@@ -79,6 +79,9 @@ def williams(r12: float, r13: float, r23: float, n: int) -> tuple[float, float]:
     _check_correlations(r12, r13, r23, n)
     if abs(r12 - r13) <= _ROUNDING:
         return 0.0, 1.0
+    if 1.0 + r23 <= _ROUNDING:  # one measure with both signs: the limit of t, that of r12 = 0
+        t = _quotient(r12 * math.sqrt(n - 3), math.sqrt(1.0 - r12**2))
+        return t, float(2.0 * stdtr(n - 3, -abs(t)))
     det = 1.0 - r12**2 - r13**2 - r23**2 + 2.0 * r12 * r13 * r23
     mean = (r12 + r13) / 2.0
     below = 2.0 * max(det, 0.0) * (n - 1) / (n - 3) + mean**2 * (1.0 - r23) ** 3
